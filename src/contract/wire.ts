@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import type * as e from "./events.ts";
+import type * as l from "./log.ts";
+import type * as p from "./process.ts";
+import type * as w from "./wait.ts";
+
+/** The wire types, for those who must not load the schemas. */
+export type StartRequest = z.output<typeof p.startRequest>;
+export type StartAnswer = z.output<typeof p.startAnswer>;
+export type ProcessSummary = z.output<typeof p.processSummary>;
+export type ProcessInfo = z.output<typeof p.processInfo>;
+export type ProcessState = z.output<typeof p.processState>;
+export type EndReason = z.output<typeof p.endReason>;
+export type Activity = z.output<typeof p.activity>;
+export type ListAnswer = z.output<typeof p.listAnswer>;
+export type OutputAnswer = z.output<typeof p.outputAnswer>;
+export type Truncation = z.output<typeof p.truncation>;
+export type StopRequest = z.output<typeof p.stopRequest>;
+export type StopAnswer = z.output<typeof p.stopAnswer>;
+export type Usage = z.output<typeof p.usage>;
+export type Leftover = z.output<typeof p.leftover>;
+export type Limits = z.output<typeof p.limits>;
+export type TreeProcess = z.output<typeof p.treeProcess>;
+export type WaitFor = z.output<typeof w.waitFor>;
+export type WaitRequest = z.output<typeof w.waitRequest>;
+export type WaitAnswer = z.output<typeof w.waitAnswer>;
+export type LogAnswer = z.output<typeof l.logAnswer>;
+export type SearchAnswer = z.output<typeof l.searchAnswer>;
+export type OutputChunk = z.output<typeof l.outputChunk>;
+export type DroverEvent = z.output<typeof e.event>;
+/** `event: exit` of a stream and the `exit` message of an attachment. */
+export interface ExitFacts {
+  exit_code: number;
+  signal?: string;
+  reason?: EndReason;
+  exited_at: string;
+  log_end: number;
+  leftover_count: number;
+}
