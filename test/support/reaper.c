@@ -1,8 +1,10 @@
-// reaper CMD ARGS...: runs CMD and leaves nothing behind. It is a child subreaper, so every orphan below it comes to it and is reaped, instead of
-// piling up at pid 1 until nobody can fork; when CMD ends, whatever still lives below is killed and reaped (5 seconds at most).
+// reaper CMD ARGS...: runs CMD and leaves nothing behind. It is a child subreaper, so every orphan below it comes to it
+// and is reaped, instead of piling up at pid 1 until nobody can fork; when CMD ends, whatever still lives below is
+// killed and reaped (5 seconds at most).
 //
-// CMD stays in the same session and process group, so a terminal works as usual; INT, TERM and HUP sent to the reaper alone are passed on to CMD.
-// Exit: CMD's own status, 128 + N after signal N, 127 when it cannot be run, 100 misuse, 111 system failure. Linux; needs /proc.
+// CMD stays in the same session and process group, so a terminal works as usual; INT, TERM and HUP sent to the reaper
+// alone are passed on to CMD. Exit: CMD's own status, 128 + N after signal N, 127 when it cannot be run, 100 misuse,
+// 111 system failure. Linux; needs /proc.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +26,8 @@ static int64_t now_ms(void) {
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// Kill everybody below: our direct children and, as they end, those that become our children. A direct child that was not waited for keeps its
-// pid, so no stranger is hit; grandchildren are hit through their parents' end.
+// Kill everybody below: our direct children and, as they end, those that become our children. A direct child that was
+// not waited for keeps its pid, so no stranger is hit; grandchildren are hit through their parents' end.
 static void kill_children(void) {
   char path[64], list[65536];
   snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());

@@ -49,12 +49,16 @@ describe("architecture", () => {
   });
 
   test("a room imports only lower floors", () => {
-    const wrong = arrows.filter((a) => roomOf(a.from) !== roomOf(a.to) && !mayImport[roomOf(a.from)]?.includes(roomOf(a.to)));
+    const wrong = arrows.filter(
+      (a) => roomOf(a.from) !== roomOf(a.to) && !mayImport[roomOf(a.from)]?.includes(roomOf(a.to)),
+    );
     expect(wrong).toEqual([]);
   });
 
   test("other rooms are entered by their door", () => {
-    const wrong = arrows.filter((a) => roomOf(a.from) !== roomOf(a.to) && !doors.has(a.to.split("/").slice(1).join("/")));
+    const wrong = arrows.filter(
+      (a) => roomOf(a.from) !== roomOf(a.to) && !doors.has(a.to.split("/").slice(1).join("/")),
+    );
     expect(wrong).toEqual([]);
   });
 
