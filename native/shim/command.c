@@ -28,8 +28,8 @@ int command_resize(const struct command *c, uint32_t cols, uint32_t rows) {
   return ioctl(c->stdin_fd, TIOCSWINSZ, &size);
 }
 
-// /dev/ptmx by hand instead of posix_openpt, grantpt, unlockpt, ptsname: two calls, and TIOCGPTPEER opens the right terminal even
-// when /dev/pts belongs to another mount namespace (ioctl_tty(2)).
+// /dev/ptmx by hand instead of posix_openpt, grantpt, unlockpt, ptsname: two calls, and TIOCGPTPEER opens the right
+// terminal even when /dev/pts belongs to another mount namespace (ioctl_tty(2)).
 static int open_terminal(struct command *c, const struct launch *l) {
   int zero = 0;
   int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);

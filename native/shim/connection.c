@@ -12,7 +12,8 @@ int connection_receive(struct connection *c) {
   uint32_t announced;
   if (c->in.size >= sizeof announced) { // a large request is read into its place at once
     __builtin_memcpy(&announced, c->in.data, sizeof announced);
-    if (announced < CONTROL_REQUEST && announced + sizeof announced > c->in.size + want) want = announced + sizeof announced - c->in.size;
+    if (announced < CONTROL_REQUEST && announced + sizeof announced > c->in.size + want)
+      want = announced + sizeof announced - c->in.size;
   }
   if (bytes_reserve(&c->in, want)) return -1;
   ssize_t n;

@@ -12,16 +12,17 @@ enum {
 };
 
 struct connection {
-  int fd;               // -1: free
-  uint32_t generation;  // tells this client from the next one in the same place
-  uint32_t events;      // registered with epoll
+  int fd;              // -1: free
+  uint32_t generation; // tells this client from the next one in the same place
+  uint32_t events;     // registered with epoll
   struct bytes in, out;
-  int greeted;          // HELLO was answered
-  int ending;           // close once `out` is sent
+  int greeted; // HELLO was answered
+  int ending;  // close once `out` is sent
   int subscribed;
   uint32_t subscription; // tag
-  unsigned notices;     // to be told, bits of enum notice
-  uint64_t told_end;    // of the log
+  unsigned notices;      // to be told, bits of enum notice
+  uint64_t told_end;     // of the log
+  uint64_t told_ms;      // when
 };
 
 // Read once. 1: something came, 0: nothing now, -1: the client is gone or out of bounds.

@@ -1,10 +1,10 @@
 // control.h: the socket `ctl` in the run directory and everybody who is connected to it.
 //
-// Requests are answered in the order in which they are done, paired by tag. Nobody can make the shim hold unbounded memory: a
-// request is at most CONTROL_REQUEST bytes, no request is read from a connection that has CONTROL_ANSWERS bytes unread, growth
-// notices are a flag until they can be sent, and a connection whose late answers pass CONTROL_DROP is closed. Memory of a
-// connection is allocated when bytes come and freed when none are left.
-// control.c listens and serves requests; connection.c moves bytes.
+// Requests are answered in the order in which they are done, paired by tag. Nobody can make the shim hold unbounded
+// memory: a request is at most CONTROL_REQUEST bytes, no request is read from a connection that has CONTROL_ANSWERS
+// bytes unread, growth notices are a flag until they can be sent, and a connection whose late answers pass CONTROL_DROP
+// is closed. Memory of a connection is allocated when bytes come and freed when none are left.
+// control.c listens and tells; request.c serves; connection.c moves bytes.
 #ifndef DROVER_CONTROL_H
 #define DROVER_CONTROL_H
 
@@ -20,15 +20,16 @@ enum {
 struct shim;
 
 struct control {
-  int listen_fd;                // -1: none
+  int listen_fd;                 // -1: none
   struct connection *connection; // CONTROL_CONNECTIONS of them from the first accept on
   uint32_t open, subscribers;
   uint32_t generation;
   struct ticket *stop_waiter;
   size_t stop_waiters;
-  uint64_t grew_ms;             // when growth was last told
-  int grew_waits;               // somebody has not been told of the newest end
-  struct proc *before;          // the last look, to tell busy from sleeping
+  uint64_t grew_ms;    // when growth was last told
+  int unsent;          // late answers were added
+  int grew_waits;      // somebody has not been told of the newest end
+  struct proc *before; // the last look, to tell busy from sleeping
   size_t before_count;
   uint64_t before_ms;
 };
@@ -44,7 +45,10 @@ void control_grew(struct shim *s);
 // Every waiting FRAME_STOP gets its answer.
 void control_answer_stop(struct shim *s);
 
-// The answer callback of input.h.
+// The answer callback of input.h; control_flush sends what it added.
 void control_answer_stdin(void *shim, const struct ticket *who, int error, uint32_t size, int duplicate);
+void control_flush(struct shim *s);
+
+void control_close(struct shim *s); // hangs up on everybody; `ctl` itself stays, and answers ECONNREFUSED from then on
 
 #endif

@@ -8,9 +8,11 @@
 #include "tell.h"
 
 void drain_register(struct shim *s) {
-  for (int i = 0; i < STREAMS; i++)
-    if (s->command.stream[i] >= 0) shim_poll(s, s->command.stream[i], 0, EPOLLIN, shim_poll_data(SOURCE_OUTPUT, 0, (uint32_t)i));
-  s->terminal_registered = EPOLLIN;
+  if (s->command.is_terminal) shim_poll_input(s);
+  else
+    for (int i = 0; i < STREAMS; i++)
+      if (s->command.stream[i] >= 0)
+        shim_poll(s, s->command.stream[i], 0, EPOLLIN, shim_poll_data(SOURCE_OUTPUT, 0, (uint32_t)i));
 }
 
 static void store(struct shim *s, int stream, const uint8_t *data, size_t size) {
@@ -23,17 +25,15 @@ static void store(struct shim *s, int stream, const uint8_t *data, size_t size) 
   s->active_ms = s->now_ms;
 }
 
-// A terminal that nobody has open reads as EIO, yet a descendant may open it again: wait for that without being woken by the
-// hang-up that stays (edge-triggered). A pipe at its end is closed.
-static void at_end(struct shim *s, int stream) {
-  if (!s->command.is_terminal) {
+// A terminal that nobody has open reads as EIO, yet a descendant may open it again: wait for that without being woken
+// by the hang-up that stays (shim_poll_input makes it edge-triggered). A pipe at its end is closed.
+static void set_end(struct shim *s, int stream, int at_end) {
+  if (s->command.is_terminal) {
+    s->terminal_hung_up = at_end;
+    shim_poll_input(s);
+  } else if (at_end) {
     command_close_stream(&s->command, stream);
-    return;
   }
-  int edge = (int)(EPOLLIN | EPOLLET);
-  if (s->terminal_registered == edge) return;
-  shim_poll(s, s->command.stream[stream], EPOLLIN, (uint32_t)edge, shim_poll_data(SOURCE_OUTPUT, 0, (uint32_t)stream));
-  s->terminal_registered = edge;
 }
 
 // Returns 1 when the stream is at its end.
@@ -53,14 +53,14 @@ static int take(struct shim *s, int stream, size_t most) {
 
 void drain_turn(struct shim *s, int stream) {
   if (s->command.stream[stream] < 0) return;
-  if (take(s, stream, DRAIN_TURN)) at_end(s, stream);
+  set_end(s, stream, take(s, stream, DRAIN_TURN));
   tell_if_gone(s, 0);
   control_grew(s);
 }
 
 void drain_now(struct shim *s) {
   for (int i = 0; i < STREAMS; i++)
-    if (s->command.stream[i] >= 0 && take(s, i, DRAIN_LAST)) at_end(s, i);
+    if (s->command.stream[i] >= 0) set_end(s, i, take(s, i, DRAIN_LAST));
 }
 
 void drain_rest(struct shim *s) {

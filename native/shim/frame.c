@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the protocol is little-endian and is copied as it stands in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the protocol is little-endian and is copied as it stands in memory");
 
 int bytes_reserve(struct bytes *b, size_t more) {
   if (b->failed) return -1;
@@ -82,7 +83,8 @@ long frame_parse(uint8_t *data, size_t have, size_t max, struct frame *out) {
   size_t whole = sizeof h.size + h.size;
   if (have < whole) return 0;
   memcpy(&h, data, sizeof h);
-  *out = (struct frame){.type = h.type, .flags = h.flags, .tag = h.tag, .body = data + sizeof h, .size = whole - sizeof h};
+  *out =
+      (struct frame){.type = h.type, .flags = h.flags, .tag = h.tag, .body = data + sizeof h, .size = whole - sizeof h};
   return (long)whole;
 }
 

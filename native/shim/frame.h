@@ -1,7 +1,8 @@
 // frame.h: build and parse the frames of protocol.h. Everything that arrives is hostile until it was parsed here.
 //
-// Building: `struct bytes` grows as needed and belongs to the caller, who frees it with bytes_free. When memory runs out it
-// sets `failed` and takes nothing more; check once at the end. Frames and nested fields are opened and ended by position:
+// Building: `struct bytes` grows as needed and belongs to the caller, who frees it with bytes_free. When memory runs
+// out it sets `failed` and takes nothing more; check once at the end. Frames and nested fields are opened and ended by
+// position:
 //     size_t at = frame_begin(&out, FRAME_OK, tag);
 //     frame_number(&out, FIELD_SIZE, 7);
 //     frame_end(&out, at);
@@ -41,7 +42,8 @@ struct field {
   uint8_t *data;
 };
 
-// The frame at the start of `data`: its whole size, 0 when more bytes are needed, -1 when it is no frame or larger than `max`.
+// The frame at the start of `data`: its whole size, 0 when more bytes are needed, -1 when it is no frame or larger than
+// `max`.
 long frame_parse(uint8_t *data, size_t have, size_t max, struct frame *out);
 
 // Walk a body: *at begins at 0. 1 with a field, 0 at the end, -1 when the body is malformed.

@@ -31,8 +31,7 @@ static int put(struct hints *h, const struct hint *record, size_t count) {
   ssize_t n = -1;
   errno = EPIPE;
   for (int attempt = 0; attempt < 2; attempt++) {
-    if (h->fd >= 0) do n = write(h->fd, record, count * sizeof *record);
-      while (n < 0 && errno == EINTR);
+    while (h->fd >= 0 && (n = write(h->fd, record, count * sizeof *record)) < 0 && errno == EINTR) continue;
     if (n >= 0 || errno != EPIPE || attempt) break;
     reopen(h);
     errno = EPIPE;

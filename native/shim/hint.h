@@ -1,8 +1,9 @@
-// hint.h: tell the daemon through the home's FIFO that something changed. A hint may be lost, the state file is the truth; so
-// nothing here ever blocks, and what nobody listens to is dropped.
+// hint.h: tell the daemon through the home's FIFO that something changed. A hint may be lost, the state file is the
+// truth; so nothing here ever blocks, and what nobody listens to is dropped.
 //
-// The FIFO is opened from the run directory at boot and kept, because the run directory may be removed later. A full FIFO keeps
-// the newest hint of each kind until hints_retry; no reader (EPIPE, ENXIO) drops it: the next daemon reads the state files.
+// The FIFO is opened from the run directory at boot and kept, because the run directory may be removed later. A full
+// FIFO keeps the newest hint of each kind until hints_retry; no reader (EPIPE, ENXIO) drops it: the next daemon reads
+// the state files.
 #ifndef DROVER_HINT_H
 #define DROVER_HINT_H
 

@@ -13,9 +13,9 @@
 #define SYS_close_range 436
 #endif
 
-// Signals are blocked, not ignored: a blocked one is never delivered either, and the command needs one call to be rid of it
-// instead of one per signal (execve(2) keeps ignored signals ignored, and the mask as it is). SIGPIPE then only shows as EPIPE
-// and SIGXFSZ as EFBIG.
+// Signals are blocked, not ignored: a blocked one is never delivered either, and the command needs one call to be rid
+// of it instead of one per signal (execve(2) keeps ignored signals ignored, and the mask as it is). SIGPIPE then only
+// shows as EPIPE and SIGXFSZ as EFBIG.
 static void settle_signals(void) {
   struct sigaction plain = {.sa_handler = SIG_DFL};
   for (int i = 1; i < NSIG; i++) sigaction(i, &plain, NULL);

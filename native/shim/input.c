@@ -125,7 +125,8 @@ int input_write(struct input *in, const struct input_request *r) {
   if (known && known->until > in->taken && in->error) return in->error;
   if (known) return wait_for(in, (struct input_waiter){.who = r->who, .until = known->until, .duplicate = 1});
   if (in->command->stdin_fd < 0 || in->error) return EPIPE;
-  if (in->close_wanted) return r->size ? EPIPE : wait_for(in, (struct input_waiter){.who = r->who, .until = in->queued});
+  if (in->close_wanted)
+    return r->size ? EPIPE : wait_for(in, (struct input_waiter){.who = r->who, .until = in->queued});
   if (in->queue.size && in->queue.size + r->size > INPUT_QUEUE) return EAGAIN;
 
   int error = r->size ? push(in, r->data, r->size) : 0;
@@ -142,4 +143,13 @@ int input_write(struct input *in, const struct input_request *r) {
   wait_for(in, (struct input_waiter){.who = r->who, .until = in->queued, .size = (uint32_t)r->size});
   close_when_empty(in);
   return 0;
+}
+
+void input_close(struct input *in) {
+  bytes_free(&in->queue);
+  free(in->waiter);
+  free(in->ids);
+  in->waiter = NULL;
+  in->ids = NULL;
+  in->waiters = in->waiter_room = in->ids_count = 0;
 }

@@ -1,8 +1,9 @@
 // input.h: what is written to the command's stdin, in order, each request answered when the kernel has taken all of it.
 //
-// What the pipe does not take waits in a queue of at most INPUT_QUEUE bytes; beyond that a request is refused with EAGAIN, so a
-// command that does not read costs a bounded amount of memory. A WRITE_ID that was seen before is not written again: a client
-// whose connection broke may send the same request once more. Everything is allocated at first use and given back when empty.
+// What the pipe does not take waits in a queue of at most INPUT_QUEUE bytes; beyond that a request is refused with
+// EAGAIN, so a command that does not read costs a bounded amount of memory. A WRITE_ID that was seen before is not
+// written again: a client whose connection broke may send the same request once more. Everything is allocated at first
+// use and given back when empty.
 #ifndef DROVER_INPUT_H
 #define DROVER_INPUT_H
 
@@ -33,13 +34,15 @@ struct input_request {
 struct input {
   struct command *command;
   struct bytes queue;
-  uint64_t taken, queued; // positions: what the kernel has, what it will have
+  uint64_t taken, queued;  // positions: what the kernel has, what it will have
   int close_wanted, error; // error: EPIPE once nobody can read
   struct input_waiter *waiter;
   size_t waiters, waiter_room;
   struct input_id *ids;
   size_t ids_count; // ever
-  void (*answer)(void *owner, const struct ticket *who, int error, uint32_t size, int duplicate); // set by the owner
+
+  // Set by the owner.
+  void (*answer)(void *owner, const struct ticket *who, int error, uint32_t size, int duplicate);
   void *owner;
 };
 
@@ -57,5 +60,7 @@ int input_waiting(const struct input *in);
 void input_fail(struct input *in, int error);
 
 int input_state(const struct input *in); // enum stdin_state
+
+void input_close(struct input *in); // answers nobody
 
 #endif

@@ -109,8 +109,8 @@ int launch_parse(struct launch *l, const char **why) {
   l->log_ring = LOG_RING_DEFAULT;
   l->grace_ms = GRACE_MS;
 
-  // Count first: the two tables lie behind the frame, one after the other. A text that was moved no longer has a whole header,
-  // so each field is taken only after field_next has stepped over it.
+  // Count first: the two tables lie behind the frame, one after the other. A text that was moved no longer has a whole
+  // header, so each field is taken only after field_next has stepped over it.
   for (at = 0; (more = field_next(&f, &at, &field)) > 0;) args += field.key == FIELD_ARG;
   if (more < 0) return -1;
   l->argv = (char **)(void *)(l->region + (sizeof(struct frame_header) + f.size + 7) / 8 * 8);

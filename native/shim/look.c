@@ -1,6 +1,6 @@
-// look.c: see look.h. What a thread waits for is in /proc/PID/task/TID/syscall: the number and six arguments of the call it is blocked in, or
-// "running". Descriptors among them are compared with the terminal and the stdin pipe; sets of descriptors are read from its memory
-// (poll, select) or from /proc/PID/fdinfo (epoll).
+// look.c: see look.h. What a thread waits for is in /proc/PID/task/TID/syscall: the number and six arguments of the
+// call it is blocked in, or "running". Descriptors among them are compared with the terminal and the stdin pipe; sets
+// of descriptors are read from its memory (poll, select) or from /proc/PID/fdinfo (epoll).
 #define _GNU_SOURCE
 #include "look.h"
 
@@ -24,7 +24,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { PTS_MAJOR = 136, POLL_FDS_MAX = 1024, BUSY_PERCENT = 5, PORTS_MAX = 256 };
+enum { PTS_MAJOR = 136, POLL_FDS_MAX = 1024, BUSY_PERCENT = 5, PORTS_MAX = 256, FEW = 64 };
 
 enum waiting { WAITS_NOT, WAITS_AMONG_OTHERS, WAITS_IN_READ, WAITS_UNSEEN }; // UNSEEN: we may not look into that process
 
@@ -45,8 +45,8 @@ static int is_input(const struct input *in, pid_t pid, long fd) {
   if (n <= 0) return 0;
   link[n] = 0;
   if (!strncmp(link, "pipe:[", 6)) return in->pipe && strtoull(link + 6, NULL, 10) == in->pipe;
-  // Only what can be a terminal is asked for more: stat(2) of a file on a dead network file system would never return. A terminal of
-  // another mount namespace has a path like "/3".
+  // Only what can be a terminal is asked for more: stat(2) of a file on a dead network file system would never return.
+  // A terminal of another mount namespace has a path like "/3".
   if (!in->terminal || (strncmp(link, "/dev/", 5) && !(link[0] == '/' && link[1] >= '0' && link[1] <= '9'))) return 0;
   if (stat(path, &st) || !S_ISCHR(st.st_mode)) return 0;
   return st.st_rdev == in->terminal || st.st_rdev == makedev(5, 0); // 5:0 is /dev/tty
@@ -65,7 +65,8 @@ static int polls_input(const struct input *in, pid_t pid, unsigned long long add
   return 0;
 }
 
-// The kernel writes what is ready into the sets only when the call ends, so while it is blocked they say what was asked for.
+// The kernel writes what is ready into the sets only when the call ends, so while it is blocked they say what was asked
+// for.
 static int selects_input(const struct input *in, pid_t pid, unsigned long long count, unsigned long long address) {
   unsigned long set[FD_SETSIZE / (8 * sizeof(unsigned long))] = {0};
   const unsigned bits = 8 * sizeof *set;
@@ -116,7 +117,8 @@ static enum waiting thread_waits(const struct input *in, pid_t pid, const char *
     case SYS_poll:
 #endif
     case SYS_ppoll: among = polls_input(in, pid, a, b); break;
-    // After SIGSTOP and SIGCONT a poll goes on under this name, and so do sleeps and futexes, whose second argument is no such count.
+    // After SIGSTOP and SIGCONT a poll goes on under this name, and so do sleeps and futexes, whose second argument is
+    // no such count.
     case SYS_restart_syscall: among = b <= 8 && polls_input(in, pid, a, b); break;
 #ifdef SYS_select
     case SYS_select:
@@ -172,14 +174,14 @@ static int much(uint64_t ticks, uint64_t elapsed_ms) {
   return ms && ms * 100 >= elapsed_ms * BUSY_PERCENT;
 }
 
-// CPU time above the threshold, somebody who runs or waits for the disk right now, or, with a list from before, processes that came:
-// a build is made of many short ones whose CPU time is gone with them. `own` says so for one process only.
 static int busy_one(const struct proc *p, const struct proc *before, size_t before_count, size_t hint, uint64_t elapsed_ms) {
   if (p->state == 'R' || p->state == 'D') return 1;
   const struct proc *b = elapsed_ms ? same_before(p, before, before_count, hint) : NULL;
   return b && much(p->cpu_ticks - b->cpu_ticks, elapsed_ms);
 }
 
+// CPU time above the threshold, somebody who runs or waits for the disk right now, or, with a list from before,
+// processes that came: a build is made of many short ones whose CPU time is gone with them.
 static int busy_all(const struct proc *procs, size_t count, const struct proc *before, size_t before_count, uint64_t elapsed_ms) {
   uint64_t ticks = 0;
   for (size_t i = 0; i < count; i++) {
@@ -272,15 +274,16 @@ struct listeners {
   size_t count, room;
 };
 
-// "sl local remote state ... inode"; addresses are words of network order printed as numbers of this machine, 0A is LISTEN.
+// "sl local remote state ... inode"; addresses are words of network order printed as numbers of this machine, 0A is
+// LISTEN.
 static void read_listeners(struct listeners *l, const char *path) {
   char line[512], local[40];
   unsigned port, state;
   struct listener one = {0};
   FILE *file = fopen(path, "re");
   while (file && fgets(line, sizeof line, file)) {
-    if (sscanf(line, " %*d: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %llu", local, &port, &state, &one.inode) != 4) continue;
-    if (state != 0x0A) continue;
+    int n = sscanf(line, " %*d: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %llu", local, &port, &state, &one.inode);
+    if (n != 4 || state != 0x0A) continue;
     uint32_t words[4] = {0};
     int v6 = strlen(local) == 32;
     for (int i = 0; i < (v6 ? 4 : 1); i++) sscanf(local + 8 * i, "%8x", &words[i]);
@@ -321,12 +324,27 @@ static size_t match_sockets(struct listeners *l, pid_t pid, struct look_port *ou
   return count;
 }
 
+static int has_socket(pid_t pid) {
+  char path[32], link[64];
+  int found = 0;
+  snprintf(path, sizeof path, "/proc/%d/fd", pid);
+  DIR *fds = opendir(path);
+  for (struct dirent *entry; fds && !found && (entry = readdir(fds));)
+    found = readlinkat(dirfd(fds), entry->d_name, link, sizeof link) >= 8 && !strncmp(link, "socket:[", 8);
+  if (fds) closedir(fds);
+  return found;
+}
+
 size_t look_ports(const struct proc *procs, size_t count, struct look_port *out, size_t max) {
   struct listeners l = {0};
   size_t found = 0, at = 0;
   char path[32];
   while (at < count && (procs[at].state == 'Z' || procs[at].state == 'X')) at++;
-  if (at == count) return 0;
+  // The kernel walks its whole hash table for these files (3 ms each here). Most trees are small and hold no socket at
+  // all.
+  int sockets = count > FEW;
+  for (size_t i = at; i < count && !sockets; i++) sockets = has_socket(procs[i].pid);
+  if (at == count || !sockets) return 0;
   snprintf(path, sizeof path, "/proc/%d/net/tcp", procs[at].pid);
   read_listeners(&l, path);
   snprintf(path, sizeof path, "/proc/%d/net/tcp6", procs[at].pid);

@@ -18,7 +18,8 @@ static int turn_ring(struct output_index *x) {
   uint64_t before = x->dropped_to;
   x->dropped_to = x->size - INDEX_RING;
   x->publish(x->owner, 0);
-  if (fallocate(x->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)before, (off_t)(x->dropped_to - before)) == 0) return 1;
+  if (fallocate(x->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)before, (off_t)(x->dropped_to - before)) == 0)
+    return 1;
   if (errno != EOPNOTSUPP && errno != ENOSYS) return 1;
   x->dropped_to = before;
   x->publish(x->owner, 0);

@@ -32,7 +32,8 @@ static int open_segment(struct output_log *l, uint64_t number) {
   return l->segment_fd;
 }
 
-// Decide the layout before the first byte behind the head. Punching an empty range beyond the end changes nothing where it works.
+// Decide the layout before the first byte behind the head. Punching an empty range beyond the end changes nothing where
+// it works.
 static void choose_layout(struct output_log *l) {
   l->probed = 1;
   int can_punch = 0;

@@ -1,5 +1,5 @@
-// stop.c: see stop.h. Two phases: the steps (signal, wait), then killing (rounds of SIGKILL, frozen ones from some round on).
-// Each tick lists the tree, books who is new and who is gone, and does what the phase wants.
+// stop.c: see stop.h. Two phases: the steps (signal, wait), then killing (rounds of SIGKILL, frozen ones from some
+// round on). Each tick lists the tree, books who is new and who is gone, and does what the phase wants.
 #define _GNU_SOURCE
 #include "stop.h"
 
@@ -18,8 +18,8 @@ enum {
   KILL_POLL_MS = 1,         // between rounds; rises to KILL_POLL_MAX_MS when they achieve nothing
   KILL_POLL_MAX_MS = 20,
   TICK_WORK_MS = 15,        // of freezing, then the shim's other work has its turn
-  FREEZE_PASSES = 200,      // then kill what there is
-  PROCS_FIRST = 64,
+  FREEZE_PASSES = 50,       // then kill what there is
+  PROCS_FIRST = 512,
   PROCS_MOST = 1 << 17,
   COMMAND_MAX = 4096,
   KILLING_MAX_MS = 3 * STOP_GIVE_UP_MS, // one that cannot be killed may have ever new children, which would count as progress
@@ -59,7 +59,7 @@ static struct stopped *find(struct stop *s, const struct proc *p, size_t *cursor
 static struct stopped *meet(struct stop *s, const struct proc *p) {
   if (s->count == STOP_LISTED) return NULL;
   if (s->count == s->room) {
-    size_t room = s->room ? s->room * 2 : PROCS_FIRST;
+    size_t room = s->room ? s->room * 2 : 32;
     struct stopped *list = realloc(s->list, room * sizeof *list);
     if (!list) return NULL;
     s->list = list, s->room = room;
@@ -108,7 +108,8 @@ static size_t book(struct stop *s, size_t from, size_t to) {
   return unlisted;
 }
 
-// Bring scratch and list up to date. Returns the number of entries in the scratch; `living` is how many of all are alive.
+// Bring scratch and list up to date. Returns the number of entries in the scratch; `living` is how many of all are
+// alive.
 static size_t refresh(struct stop *s, pid_t root, size_t *living) {
   size_t n = 0, unlisted;
   s->listing++;
@@ -154,7 +155,8 @@ static void hit_and_book(struct stop *s, pid_t root, const struct proc *p, struc
   if (signo != SIGKILL) one->asked = signo;
 }
 
-// The signal of a step, once to everybody, also to those who come later. Who has no place in the list gets it when the step begins.
+// The signal of a step, once to everybody, also to those who come later. Who has no place in the list gets it when the
+// step begins.
 static void send_step(struct stop *s, pid_t root, size_t n, int signo, int begins) {
   size_t cursor = 0;
   for (size_t i = 0; i < n; i++) {
@@ -176,16 +178,19 @@ static void kill_all(struct stop *s, pid_t root, size_t n) {
   }
 }
 
-// One pass of freezing. Returns how many were not yet seen stopped. The fixed point is a listing in which all are: the children
-// of stopped tasks are listed exactly, so nobody is missing from it. (A pending signal makes fork fail, see copy_process in
-// kernel/fork.c, so it comes soon.)
+// One pass of freezing. Returns how many were not yet seen stopped. The children of stopped tasks are listed exactly,
+// and a pending signal makes fork fail (copy_process in kernel/fork.c), so a fixed point comes soon: two listings of
+// the same length, in the second of which all are stopped. The same length, because one who forked and ended while it
+// was listed is a zombie that looks harmless.
 static size_t freeze_pass(struct stop *s, pid_t root, size_t n) {
   size_t moving = 0;
   for (size_t i = 0; i < n; i++) {
     const struct proc *p = &s->procs[i];
     if (!alive(p->state) || halted(p->state)) continue;
-    int reached = !hit(s, root, p, SIGSTOP);
-    if (reached && p->state != 'D') moving++; // D: vfork's parent, or stuck; neither can fork
+    int refused = hit(s, root, p, SIGSTOP) ? errno : 0;
+    // Nobody waits for who may not be stopped, nor for state D: vfork's parent, or stuck; neither can fork. ESRCH: it
+    // ended, maybe after it forked.
+    if (refused != EPERM && p->state != 'D') moving++;
   }
   return moving;
 }
@@ -243,12 +248,15 @@ static int tick_kill(struct stop *s, pid_t root, size_t n, uint64_t now_ms) {
   // Orphans of a watched process cannot be found again, so there it is frozen from the first round on.
   if (s->include_root || s->rounds >= STOP_FREEZE_AFTER) {
     size_t living;
-    while (freeze_pass(s, root, n) && ++s->passes < FREEZE_PASSES) {
+    for (;;) {
+      size_t moving = freeze_pass(s, root, n), before = s->frozen;
+      s->frozen = n;
+      if ((!moving && n == before) || ++s->passes >= FREEZE_PASSES) break;
       if (clock_ms() - began_ms >= TICK_WORK_MS) return again(s, now_ms, KILL_POLL_MS);
       sched_yield();
       n = refresh(s, root, &living);
     }
-    s->passes = 0;
+    s->passes = 0, s->frozen = 0;
   }
   s->rounds++;
   if (s->cgroup_kill_fd > 0 && write(s->cgroup_kill_fd, "1", 1) < 0) s->cgroup_kill_fd = -1; // the sweep does without
@@ -269,7 +277,7 @@ void stop_begin(struct stop *s, const struct stop_step *step, size_t steps, int 
     if (s->wave) s->wave++; // those who got a signal of the old steps get the new ones too
   } else {
     forget(s);
-    s->active = 1, s->reason = reason, s->rounds = s->passes = 0, s->killing = s->progressed = 0;
+    s->active = 1, s->reason = reason, s->rounds = s->passes = 0, s->frozen = 0, s->killing = s->progressed = 0;
     s->wave = s->listing = 0;
   }
   if (steps) memcpy(s->step, step, steps * sizeof *step);

@@ -1,14 +1,16 @@
 // stop.h: end everything below this shim, step by step, without ever blocking the shim's own loop.
 //
-// A stop is a list of steps (signal, then how long to wait). Each step signals every living descendant (SIGCONT follows a
-// catchable signal, so that stopped ones can act). After the last step, or at once for KILL: kill by pidfd round by round until
-// no child is left; from round STOP_FREEZE_AFTER on, freeze to a fixed point first, because a forker can outrun plain kills.
-// What cannot be ended (EPERM, state D) is listed with why, after STOP_GIVE_UP_MS without progress.
-// The owner calls stop_tick when the time that it returned has come and after every reap; it is done when stop_tick says so.
+// A stop is a list of steps (signal, then how long to wait). Each step signals every living descendant (SIGCONT follows
+// a catchable signal, so that stopped ones can act). After the last step, or at once for KILL: kill by pidfd round by
+// round until no child is left; from round STOP_FREEZE_AFTER on, freeze to a fixed point first, because a forker can
+// outrun plain kills. What cannot be ended (EPERM, state D) is listed with why, after STOP_GIVE_UP_MS without progress.
+// The owner calls stop_tick when the time that it returned has come and after every reap; it is done when stop_tick
+// says so.
 //
-// A `struct stop` begins as all zeros. The owner sets `cgroup_kill_fd`, `include_root` and `root_start` before stop_begin (or leaves
-// them zero); everything else is written by these functions only. The list is readable until the next stop_begin or stop_close.
-// Freezing stops the owner's own children: it must wait without WUNTRACED, and with __WALL so that no kind of child is missed.
+// A `struct stop` begins as all zeros. The owner sets `cgroup_kill_fd`, `include_root` and `root_start` before
+// stop_begin (or leaves them zero); everything else is written by these functions only. The list is readable until the
+// next stop_begin or stop_close. Freezing stops the owner's own children: it must wait without WUNTRACED, and with
+// __WALL so that no kind of child is missed.
 #ifndef DROVER_STOP_H
 #define DROVER_STOP_H
 
@@ -51,19 +53,19 @@ struct stop {
   uint64_t root_start;                 // with include_root: its start time
   // private
   struct proc *procs;                  // scratch of one listing
-  size_t procs_room;
+  size_t procs_room, frozen;           // frozen: length of the last listing of a freeze
   unsigned wave, listing, passes;      // passes: of the freeze under way
   int killing, progressed;
   uint64_t kill_ms, next_ms;
 };
 
-// Begin, or join one that is under way (whose remaining steps are replaced when the new ones are over sooner; its reason stays).
-// Copies `step`.
+// Begin, or join one that is under way (whose remaining steps are replaced when the new ones are over sooner; its
+// reason stays). Copies `step`.
 void stop_begin(struct stop *s, const struct stop_step *step, size_t steps, int reason, uint64_t now_ms);
 
-// Do what is due for descendants of `root`. Returns milliseconds until it wants to be called again, or -1 when it is done:
-// nothing left, or given up (then `active` is 0; who is left has `gone` 0 and `why`). `children_left` is the owner's knowledge from
-// wait(2): 0 means ECHILD. Calls that come sooner than asked for are cheap.
+// Do what is due for descendants of `root`. Returns milliseconds until it wants to be called again, or -1 when it is
+// done: nothing left, or given up (then `active` is 0; who is left has `gone` 0 and `why`). `children_left` is the
+// owner's knowledge from wait(2): 0 means ECHILD. Calls that come sooner than asked for are cheap.
 int stop_tick(struct stop *s, pid_t root, int children_left, uint64_t now_ms);
 
 // The owner reaped `pid` with this wait status. May be called at any time, for any pid.

@@ -1,5 +1,7 @@
 #include "tell.h"
 
+#include <errno.h>
+
 void tell_mark(struct shim *s) {
   struct slot_mark mark = {.warnings = s->warnings, .cols = s->cols, .rows = s->rows};
   mark.index_dropped_from = s->index.dropped_from;
@@ -76,8 +78,9 @@ void tell_log_changed(void *shim, int layout_changed) {
     return;
   }
   uint32_t before = s->warnings;
-  if (s->log.is_failing) tell_warning(s, WARNING_DISK_FULL, 0);
-  else tell_warning(s, 0, WARNING_DISK_FULL);
+  if (s->log.is_failing) tell_if_gone(s, s->log.error == ENOENT); // no file can be made in a removed directory
+  int is_full = s->log.is_failing && s->log.error != ENOENT;
+  tell_warning(s, is_full ? WARNING_DISK_FULL : 0, is_full ? 0 : WARNING_DISK_FULL);
   if (s->warnings == before) tell_mark(s); // else tell_warning has done it
 }
 

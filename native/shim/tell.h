@@ -1,5 +1,5 @@
-// tell.h: publish what changed: the mark slot, then hints for the daemon and notices for subscribers. The file comes first, so
-// whoever is told finds the truth there.
+// tell.h: publish what changed: the mark slot, then hints for the daemon and notices for subscribers. The file comes
+// first, so whoever is told finds the truth there.
 #ifndef DROVER_TELL_H
 #define DROVER_TELL_H
 
@@ -14,7 +14,8 @@ void tell_started(struct shim *s, int error, uint32_t stage);
 void tell_exited(struct shim *s); // with ENDED in the same write when that holds too
 void tell_ended(struct shim *s);
 
-// Set or clear warnings; a change is published now and told at most once in TELL_WARNING_MS (tell_warning_due does it later).
+// Set or clear warnings; a change is published now and told at most once in TELL_WARNING_MS (tell_warning_due does it
+// later).
 void tell_warning(struct shim *s, uint32_t set, uint32_t clear);
 void tell_warning_due(struct shim *s);
 

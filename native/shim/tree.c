@@ -40,8 +40,8 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
   return (ssize_t)have;
 }
 
-// Parse a stat line; the name in it may hold blanks and parentheses, so everything counts from the last ')'. Returns the number
-// of threads, or -1.
+// Parse a stat line; the name in it may hold blanks and parentheses, so everything counts from the last ')'. Returns
+// the number of threads, or -1.
 static long parse_stat(const char *path, struct proc *out) {
   char line[1024];
   if (read_file(path, line, sizeof line) < 0) {
@@ -114,8 +114,8 @@ size_t proc_command(pid_t pid, char *out, size_t size) {
 
 // ---- Ancestry -------------------------------------------------------------------------------------------------------------
 
-// 1 when `of` is `root` or descends from it at this moment. A parent may end during the walk (its child then has another one):
-// start again. A parent is never younger than its child, so a reused pid on the way up is noticed.
+// 1 when `of` is `root` or descends from it at this moment. A parent may end during the walk (its child then has
+// another one): start again. A parent is never younger than its child, so a reused pid on the way up is noticed.
 static int descends(pid_t root, const struct proc *of) {
   for (int tries = 0; tries < WALK_TRIES; tries++) {
     struct proc at = *of, up;
@@ -138,6 +138,8 @@ struct listing {
   struct proc *out;
   size_t count, max;
   unsigned char *seen; // one bit per pid: somebody reparented during the scan would be met twice
+  pid_t *pids;         // scratch
+  size_t room;
 };
 
 static void listing_add(struct listing *l, pid_t pid, pid_t parent) {
@@ -151,25 +153,34 @@ static void listing_add(struct listing *l, pid_t pid, pid_t parent) {
   l->count++;
 }
 
-// Children of one thread: numbers with blanks between them, of any length, so they may be cut by the end of the buffer.
-static int add_children(struct listing *l, pid_t parent, const char *path) {
+// Children of one thread: numbers with blanks between them, which may be cut by the end of the buffer. All are taken
+// before the first is looked at: a quick forker adds to the end of this list, and reading it slowly would never come to
+// that end.
+static void add_children(struct listing *l, pid_t parent, const char *path) {
   char buffer[4096];
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
+  size_t count = 0;
   pid_t value = 0;
-  for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  for (ssize_t n = 1; n > 0 && count < l->max;) {
+    n = read(fd, buffer, sizeof buffer);
+    if (count + sizeof buffer / 2 >= l->room) {
+      pid_t *pids = realloc(l->pids, (l->room * 2 + sizeof buffer) * sizeof *pids);
+      if (!pids) break;
+      l->pids = pids, l->room = l->room * 2 + sizeof buffer;
+    }
     for (ssize_t i = 0; i < n; i++) {
       if (buffer[i] >= '0' && buffer[i] <= '9') {
         value = value * 10 + (buffer[i] - '0');
       } else {
-        if (value) listing_add(l, value, parent);
+        if (value) l->pids[count++] = value;
         value = 0;
       }
     }
   }
-  if (value) listing_add(l, value, parent);
   close(fd);
-  return 0;
+  if (value && count < l->room) l->pids[count++] = value;
+  for (size_t i = 0; i < count; i++) listing_add(l, l->pids[i], parent);
 }
 
 static void list_by_children(struct listing *l) {
@@ -232,6 +243,7 @@ size_t tree_list(pid_t root, struct proc *out, size_t max) {
   snprintf(path, sizeof path, "/proc/%d/task/%d/children", root, root);
   if (DROVER_TREE_SCAN || access(path, F_OK)) list_by_scan(&l);
   else list_by_children(&l);
+  free(l.pids);
   if (l.seen) munmap(l.seen, PID_LIMIT / 8);
   return l.count;
 }
@@ -246,10 +258,10 @@ static int prove(pid_t root, pid_t pid, uint64_t start) {
   return -1;
 }
 
-// A pidfd names the process that had the number when it was opened, for ever. Proofs that are read after that from /proc by
-// number are about the same process, or its start time would differ; so the signal reaches it or nobody.
-// Kernels before 5.3 and some sandboxes have no pidfd (ENOSYS; EPERM from old seccomp profiles), and descriptors may be used up:
-// then kill(2), right after the proofs.
+// A pidfd names the process that had the number when it was opened, for ever. Proofs that are read after that from
+// /proc by number are about the same process, or its start time would differ; so the signal reaches it or nobody.
+// Kernels before 5.3 and some sandboxes have no pidfd (ENOSYS; EPERM from old seccomp profiles), and descriptors may be
+// used up: then kill(2), right after the proofs.
 static int signal_proven(pid_t root, pid_t pid, uint64_t start, int signo) {
   if (pid <= 1) {
     errno = ESRCH;
