@@ -5,3 +5,4 @@ export { ignore } from "./ignore.ts";
 export { createLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { nearest } from "./nearest.ts";
 export { signalName, signalNumber } from "./signals.ts";
+export { byteOffset, firstBorder, isValidUtf8, lastBorder } from "./utf8.ts";
