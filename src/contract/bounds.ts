@@ -26,3 +26,12 @@ export const LIST_PAGE = 1_000;
 export const STDIN_QUEUE_BYTES = 1 << 20;
 /** One wait never lasts longer than a day; callers go on with the cursor. */
 export const WAIT_MAX_MS = 86_400_000;
+/** No tool call blocks longer: MCP clients give up at 60 s, and a handle goes on where the call ended. */
+export const TOOL_CALL_MS = 45_000;
+/** Output in one tool result when the call does not say; a model's context is dear. */
+export const TOOL_OUTPUT_BYTES = 32_768;
+/** Least and most that a call may ask for. */
+export const TOOL_OUTPUT_MIN_BYTES = 1_024;
+export const TOOL_OUTPUT_MAX_BYTES = 262_144;
+/** A command that waits for input this long is answered at once instead of at its timeout. */
+export const TOOL_INPUT_MS = 1_500;

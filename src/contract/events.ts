@@ -21,6 +21,7 @@ export const event = z
     at: z.string(),
     machine_id: z.string(),
     chat_id: z.string().optional(),
+    ancestor_chat_ids: z.array(z.string()).optional().describe("The chats above that one."),
     process_id: z.string().optional(),
     data: z.record(z.string(), z.unknown()),
   })

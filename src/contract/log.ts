@@ -7,9 +7,14 @@ export const logQuery = z.object({
   from: offset.optional(),
   to: offset.optional(),
   tail: offset.optional().describe("The last N bytes instead of `from`."),
-  limit: z.coerce.number().int().min(1).max(1 << 20).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1 << 20)
+    .optional(),
   view: z.enum(["raw", "text", "screen"]).optional(),
-  stream: z.enum(["stdout", "stderr"]).optional().describe("Only with `streams: \"split\"`."),
+  stream: z.enum(["stdout", "stderr"]).optional().describe('Only with `streams: "split"`.'),
 });
 export const logAnswer = z
   .object({
@@ -37,7 +42,13 @@ export const searchQuery = z.object({
 export const searchAnswer = z
   .object({
     matches: z.array(
-      z.object({ from: z.int(), to: z.int(), line: z.string(), before: z.array(z.string()), after: z.array(z.string()) }),
+      z.object({
+        from: z.int(),
+        to: z.int(),
+        line: z.string(),
+        before: z.array(z.string()),
+        after: z.array(z.string()),
+      }),
     ),
     searched: range,
     next: z.int().optional().describe("Go on from here: the limit was reached."),
@@ -51,7 +62,13 @@ export const streamQuery = z.object({
 });
 /** `event: output` of the stream. */
 export const outputChunk = z
-  .object({ from: z.int(), to: z.int(), stream: z.enum(["stdout", "stderr"]).optional(), data: z.string(), encoding: z.enum(["utf-8", "base64"]) })
+  .object({
+    from: z.int(),
+    to: z.int(),
+    stream: z.enum(["stdout", "stderr"]).optional(),
+    data: z.string(),
+    encoding: z.enum(["utf-8", "base64"]),
+  })
   .meta({ id: "OutputChunk" });
 
 export const attachQuery = z.object({

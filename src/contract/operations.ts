@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { event, eventsQuery } from "./events.ts";
+import * as f from "./files.ts";
+import * as g from "./git.ts";
 import { attachQuery, logAnswer, logQuery, outputChunk, searchAnswer, searchQuery, streamQuery } from "./log.ts";
 import * as p from "./process.ts";
 import type { OperationName } from "./routes.ts";
+import * as k from "./tokens.ts";
+import * as t from "./tools.ts";
 import { waitAnswer, waitRequest } from "./wait.ts";
 
 /** What goes in and out of an operation. Path parameters are text and come from the route's path. */
@@ -36,6 +40,7 @@ const statusAnswer = z
     log_bytes: z.int(),
     rss_bytes: z.int(),
     features: z.array(z.string()),
+    git: g.gitFacts.optional(),
   })
   .meta({ id: "StatusAnswer" });
 const health = z.object({ ok: z.literal(true), version: z.string() }).meta({ id: "Health" });
@@ -59,6 +64,21 @@ export const operations = {
   "process.resize": { body: p.resizeRequest, output: done },
   "process.tree": { output: p.treeAnswer },
   "process.delete": { output: p.stopAnswer },
+  "file.list": { query: f.listDirectoryQuery, body: f.listDirectoryRequest, output: f.listDirectoryAnswer },
+  "file.resolve": { query: f.resolvePathQuery, output: f.resolvePathAnswer },
+  "file.read": { query: f.readFileQuery, output: z.string() },
+  "file.read-lines": { query: f.readLinesQuery, output: f.readLinesAnswer },
+  "file.write": { query: f.writeFileQuery, output: f.writeFileAnswer },
+  "file.edit": { body: f.editFilesRequest, output: f.editFilesAnswer },
+  "git.watch": { query: g.gitWatchQuery, output: g.gitChanges },
+  "git.status": { query: g.gitStatusQuery, output: g.gitRepository },
+  "git.stream": { query: g.gitStreamQuery, output: g.gitChanges },
+  "tool.list": { query: t.toolListQuery, output: t.toolListAnswer },
+  "tool.call": { query: t.toolCallQuery, body: t.toolCallRequest, output: t.toolCallAnswer },
+  "token.create": { body: k.tokenRequest, output: k.tokenCreated },
+  "token.list": { output: k.tokenList },
+  "token.revoke": { output: done },
+  "chat.end": { output: k.chatEnded },
   "events.stream": { query: eventsQuery, output: event },
   "daemon.status": { output: statusAnswer },
   "daemon.shutdown": { body: shutdownRequest, output: shutdownAnswer },
@@ -68,22 +88,19 @@ export const operations = {
 } as const satisfies Record<OperationName, OperationSchemas>;
 
 type Table = typeof operations;
-type Part<K extends OperationName, F extends "query" | "body", IO extends "input" | "output"> = Table[K] extends Record<F, infer S extends z.ZodType>
-  ? IO extends "input"
-    ? z.input<S>
-    : z.output<S>
-  : object;
+type Part<K extends OperationName, F extends "query" | "body", IO extends "input" | "output"> =
+  Table[K] extends Record<F, infer S extends z.ZodType> ? (IO extends "input" ? z.input<S> : z.output<S>) : object;
 
 type Parameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { [P in Name]: string } & Parameters<Rest>
   : object;
 
 /** What a handler gets: path parameters, parsed query and parsed body in one object. */
-export type OperationInput<K extends OperationName> = Parameters<(typeof import("./routes.ts").routes)[K]["path"]> &
+export type OperationInput<K extends OperationName> = Parameters<typeof import("./routes.ts").routes[K]["path"]> &
   Part<K, "query", "output"> &
   Part<K, "body", "output">;
 /** What a caller of the client gives: the same before defaults. */
-export type OperationRequest<K extends OperationName> = Parameters<(typeof import("./routes.ts").routes)[K]["path"]> &
+export type OperationRequest<K extends OperationName> = Parameters<typeof import("./routes.ts").routes[K]["path"]> &
   Part<K, "query", "input"> &
   Part<K, "body", "input">;
 /** What a handler answers, what a caller gets. */

@@ -7,7 +7,11 @@ const count = z.int().min(0);
 /** What a command may use. Each answer says how it is enforced. */
 export const limits = z
   .object({
-    memory_bytes: z.int().min(1 << 20).optional().describe("Memory of the whole tree."),
+    memory_bytes: z
+      .int()
+      .min(1 << 20)
+      .optional()
+      .describe("Memory of the whole tree."),
     pids: z.int().min(1).optional().describe("Processes of the whole tree, the command included."),
     cpu_weight: z.int().min(1).max(10_000).optional().describe("cgroup v2 cpu.weight; 100 is ordinary."),
     nice: z.int().min(-20).max(19).optional(),
@@ -35,13 +39,19 @@ export const startRequest = z
       .optional()
       .describe("Text: written, then closed. `{open: true}`: stays open for POST …/stdin. Absent: /dev/null."),
     label: text(200).min(1).optional(),
-    client_token: text(256).min(1).optional().describe("Makes a repeated start safe: same token, same request, same process."),
+    client_token: text(256)
+      .min(1)
+      .optional()
+      .describe("Makes a repeated start safe: same token, same request, same process."),
     timeout_ms: z.int().min(1).optional().describe("Lifetime; none by default."),
     idle_timeout_ms: z.int().min(1).optional().describe("Longest silence; none by default."),
     stop_grace_ms: z.int().min(0).max(3_600_000).optional().describe("Between TERM and KILL; default 5000."),
     on_chat_end: z.enum(["keep", "stop"]).optional(),
     limits: limits.optional(),
-    streams: z.enum(["merged", "split"]).optional().describe("`merged`: exact order. `split`: stdout and stderr told apart."),
+    streams: z
+      .enum(["merged", "split"])
+      .optional()
+      .describe("`merged`: exact order. `split`: stdout and stderr told apart."),
     log_bytes: z.int().min(65_536).optional().describe("May lower the bound of the log on disk."),
     wait: waitRequest.optional().describe("Start and wait in one call."),
   })
@@ -60,7 +70,18 @@ export const startAnswer = z
 
 export const processState = z.enum(["starting", "running", "exited", "lost"]).meta({ id: "ProcessState" });
 export const endReason = z
-  .enum(["signalled_by_user", "stopped", "timeout", "idle_timeout", "oom", "limit", "crashed", "signalled", "lost", "not_observed"])
+  .enum([
+    "signalled_by_user",
+    "stopped",
+    "timeout",
+    "idle_timeout",
+    "oom",
+    "limit",
+    "crashed",
+    "signalled",
+    "lost",
+    "not_observed",
+  ])
   .meta({ id: "EndReason" });
 export const activity = z
   .enum(["unknown", "busy", "sleeping", "listening", "waiting_line", "waiting_secret", "waiting_keys", "stopped"])
@@ -96,6 +117,7 @@ export const processSummary = z
     leftover_count: count.optional().describe("Descendants alive after the command ended."),
     log_end: count.describe("Bytes written so far."),
     seq: z.int().describe("Order of starts in this home."),
+    request_id: z.string().optional().describe("Of the request that started it (`X-Request-Id`)."),
   })
   .meta({ id: "ProcessSummary" });
 
@@ -107,7 +129,11 @@ export const listQuery = z.object({
   prefix: z.string().max(36).optional().describe("Ids that start with this."),
 });
 export const listAnswer = z
-  .object({ processes: z.array(processSummary), next: z.string().optional(), hidden: count.optional().describe("Exited ones not shown.") })
+  .object({
+    processes: z.array(processSummary),
+    next: z.string().optional(),
+    hidden: count.optional().describe("Exited ones not shown."),
+  })
   .meta({ id: "ListAnswer" });
 
 export const truncation = z
@@ -117,7 +143,10 @@ export const truncation = z
     omitted_bytes: count,
     strategy: z.literal("head_tail"),
     cut_lines: count.optional(),
-    omitted: z.array(z.tuple([count, count])).optional().describe("Exact byte ranges that are not in `output`."),
+    omitted: z
+      .array(z.tuple([count, count]))
+      .optional()
+      .describe("Exact byte ranges that are not in `output`."),
   })
   .meta({ id: "Truncation" });
 

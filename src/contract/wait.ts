@@ -33,7 +33,10 @@ export const waitAnswer = z
     signal: z.string().optional(),
     reason: z.string().optional(),
     activity: z.string().optional(),
-    port_held_by: z.string().optional().describe("When a wait for a port timed out because somebody else listens on it."),
+    port_held_by: z
+      .string()
+      .optional()
+      .describe("When a wait for a port timed out because somebody else listens on it."),
     cursor: z.int().min(0).describe("Pass it to the next wait."),
     output: z.string().describe("What is new since the cursor, head and tail when it is long."),
     omitted: z.array(z.tuple([z.int(), z.int()])).optional(),

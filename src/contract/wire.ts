@@ -1,7 +1,10 @@
 import type { z } from "zod";
 import type * as e from "./events.ts";
+import type * as f from "./files.ts";
+import type * as g from "./git.ts";
 import type * as l from "./log.ts";
 import type * as p from "./process.ts";
+import type * as k from "./tokens.ts";
 import type * as w from "./wait.ts";
 
 /** The wire types, for those who must not load the schemas. */
@@ -27,6 +30,21 @@ export type WaitAnswer = z.output<typeof w.waitAnswer>;
 export type LogAnswer = z.output<typeof l.logAnswer>;
 export type SearchAnswer = z.output<typeof l.searchAnswer>;
 export type OutputChunk = z.output<typeof l.outputChunk>;
+export type ListDirectoryRequest = z.output<typeof f.listDirectoryRequest>;
+export type ListDirectoryAnswer = z.output<typeof f.listDirectoryAnswer>;
+export type ReadLinesQuery = z.output<typeof f.readLinesQuery>;
+export type ReadLinesAnswer = z.output<typeof f.readLinesAnswer>;
+export type FileEdit = z.output<typeof f.fileEdit>;
+export type EditFilesRequest = z.output<typeof f.editFilesRequest>;
+export type EditFilesAnswer = z.output<typeof f.editFilesAnswer>;
+export type GitFile = z.output<typeof g.gitFile>;
+export type GitRepository = z.output<typeof g.gitRepository>;
+export type GitChanges = z.output<typeof g.gitChanges>;
+export type GitFacts = z.output<typeof g.gitFacts>;
+export type TokenRequest = z.output<typeof k.tokenRequest>;
+export type TokenInfo = z.output<typeof k.tokenInfo>;
+export type TokenCreated = z.output<typeof k.tokenCreated>;
+export type ChatEnded = z.output<typeof k.chatEnded>;
 export type DroverEvent = z.output<typeof e.event>;
 /** `event: exit` of a stream and the `exit` message of an attachment. */
 export interface ExitFacts {
