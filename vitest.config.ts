@@ -1,15 +1,20 @@
 import { defineConfig } from "vitest/config";
 
-// Integration and e2e tests start real processes; two cores carry two files at a time.
-const real = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 2 };
+// Real processes on two cores: two files at a time, and one kind of test after the other.
+const real = (groupOrder: number) => ({
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  maxWorkers: 2,
+  sequence: { groupOrder },
+});
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
-      { test: { name: "native", include: ["test/native/**/*.test.ts"], ...real } },
-      { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...real } },
-      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], ...real } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      { test: { name: "native", include: ["test/native/**/*.test.ts"], ...real(1) } },
+      { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...real(2) } },
+      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], ...real(3) } },
     ],
   },
 });

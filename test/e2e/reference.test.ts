@@ -16,5 +16,7 @@ test("the reference is what the contract says now (npm run reference)", () => {
     expect(readFileSync(join(root, "docs/reference", name), "utf8"), name).toBe(
       readFileSync(join(copy, "docs/reference", name), "utf8"),
     );
+  const tools = "src/sdk/tool-definitions.ts";
+  expect(readFileSync(join(root, tools), "utf8"), tools).toBe(readFileSync(join(copy, tools), "utf8"));
   rmSync(copy, { recursive: true });
 });

@@ -61,9 +61,9 @@ describe("attach", () => {
     const url = `${daemon.url.replace("http", "ws")}/api/v0/processes/${id}/attach${query}`;
     const socket = new WebSocket(url, { headers: { authorization: `Bearer ${daemon.token}` } });
     const seen: Seen = { bytes: "", control: [] };
-    socket.on("message", (data, binary) => {
-      if (binary) seen.bytes += String(data);
-      else seen.control.push(JSON.parse(String(data)));
+    socket.on("message", (data: Buffer, binary) => {
+      if (binary) seen.bytes += data.toString();
+      else seen.control.push(JSON.parse(data.toString()));
     });
     return { socket, seen, opened: new Promise((done, fail) => socket.on("open", done).on("error", fail)) };
   }

@@ -1,16 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { copyBuild } from "../support/other-build.ts";
 import { RealDaemon, root } from "../support/real-daemon.ts";
 
 /** The next build: the same sources with a higher protocol version on both sides. */
 function buildNext(): string {
-  const next = mkdtempSync(join(tmpdir(), "drover-next-"));
-  cpSync(join(root, "dist"), join(next, "dist"), { recursive: true });
-  cpSync(join(root, "package.json"), join(next, "package.json"));
-  symlinkSync(join(root, "node_modules"), join(next, "node_modules"));
+  const next = copyBuild();
   const protocol = join(next, "dist/native/protocol.js");
   const text = readFileSync(protocol, "utf8");
   expect(text).toContain("export const PROTOCOL_VERSION = 1;");
@@ -32,9 +29,8 @@ test("processes of one build are adopted by the next, which speaks a higher prot
   expect((await daemon.call("GET", "/api/v0/status")).body).toMatchObject({ protocol: 2, adopted: 2 });
   const end = await daemon.process("GET", `${talking}/output?wait=true`);
   expect(end.body).toMatchObject({ exit_code: 6, output: Array.from({ length: 60 }, (_, i) => `${i}\n`).join("") });
-  expect(
-    (await daemon.process("POST", `${listening}/stdin`, { data: "over the old protocol\n", close: true })).status,
-  ).toBe(200);
+  const oldWords = { data: "over the old protocol\n", close: true };
+  expect((await daemon.process("POST", `${listening}/stdin`, oldWords)).status).toBe(200);
   expect((await daemon.process("GET", `${listening}/output?wait=true`)).body.output).toBe("over the old protocol\n");
   const fresh = await daemon.started({ command: "cat", stdin: { open: true } });
   expect((await daemon.process("POST", `${fresh}/stdin`, { data: "new\n", close: true })).status).toBe(200);

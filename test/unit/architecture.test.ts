@@ -12,11 +12,16 @@ const mayImport: Record<string, readonly string[]> = {
   native: ["contract", "base"],
   store: ["contract", "base"],
   process: ["contract", "base", "native", "store"],
-  operations: ["contract", "base", "native", "store", "process"],
+  tokens: ["contract", "base", "store"],
+  files: ["contract", "base"],
+  git: ["contract", "base"],
+  tools: ["contract", "base"],
+  operations: ["contract", "base", "native", "store", "process", "files", "git", "tokens", "tools"],
   http: ["contract", "base", "operations"],
-  daemon: ["contract", "base", "native", "store", "process", "operations", "http"],
+  mcp: ["contract", "base", "tools"],
+  daemon: ["contract", "base", "native", "store", "process", "operations", "http", "files", "git", "tokens", "mcp"],
   sdk: ["contract"],
-  cli: ["contract", "base", "sdk", "native", "daemon"],
+  cli: ["contract", "base", "sdk", "native", "daemon", "mcp"],
 };
 /** Files of a room that other rooms may name. */
 const doors = new Set(["index.ts", "schemas.ts"]);
