@@ -18,7 +18,7 @@ export { type LogBytes, type LogQuery, readLog, readLogBytes, readOutput } from 
 export { exitFields, type OutputHost, toExitFacts } from "./output-host.ts";
 export { type Summary, type SummaryInput, summarise } from "./output-summary.ts";
 export { ProcessRecord } from "./record.ts";
-export { closePatterns, type SearchQuery, searchLog } from "./search.ts";
+export { type SearchQuery, searchLog } from "./search.ts";
 export { type StreamItem, streamItems } from "./stream-output.ts";
 export { Supervisor, type SupervisorOptions } from "./supervisor.ts";
 export { renderText } from "./text-view.ts";

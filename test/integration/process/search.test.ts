@@ -1,12 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StartRequest } from "../../../src/contract/index.ts";
-import {
-  closePatterns,
-  type ProcessRecord,
-  readLogBytes,
-  type Supervisor,
-  searchLog,
-} from "../../../src/process/index.ts";
+import { type ProcessRecord, readLogBytes, type Supervisor, searchLog } from "../../../src/process/index.ts";
 import { caller, TestHome } from "../../support/home.ts";
 import { program } from "../../support/real-daemon.ts";
 
@@ -18,10 +12,7 @@ beforeEach(async () => {
   home = new TestHome();
   supervisor = await home.open();
 });
-afterEach(async () => {
-  await closePatterns(supervisor);
-  await home[Symbol.asyncDispose]();
-});
+afterEach(() => home[Symbol.asyncDispose]());
 
 async function ended(request: StartRequest): Promise<ProcessRecord> {
   const { record } = await supervisor.start(request, caller());

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StartRequest, WaitAnswer, WaitRequest } from "../../../src/contract/index.ts";
-import { closePatterns, type ProcessRecord, type Supervisor, waitFor } from "../../../src/process/index.ts";
+import { type ProcessRecord, type Supervisor, waitFor } from "../../../src/process/index.ts";
 import { caller, TestHome } from "../../support/home.ts";
 import { program } from "../../support/real-daemon.ts";
 
@@ -14,10 +14,7 @@ beforeEach(async () => {
   home = new TestHome();
   supervisor = await home.open();
 });
-afterEach(async () => {
-  await closePatterns(supervisor);
-  await home[Symbol.asyncDispose]();
-});
+afterEach(() => home[Symbol.asyncDispose]());
 
 async function started(request: StartRequest): Promise<ProcessRecord> {
   return (await supervisor.start(request, caller())).record;
